@@ -11,6 +11,7 @@ use crate::types::{Bits, Field, Int, Qualified, Type};
 use lang_c::ast::{self, Designator, Initializer, InitializerListItem};
 use lang_c::span::Node;
 use mazurka_source::Span;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A part of an object and what it is to hold.
@@ -105,7 +106,7 @@ impl<'a> Checker<'a> {
         assignments: Vec<Assignment>,
         span: Span,
     ) -> Checked<()> {
-        let mut initial: Vec<Initial> = Vec::new();
+        let mut initial = Initials::default();
         for Assignment { part, value } in assignments {
             let value = match value {
                 Value::String(bytes) => {
@@ -130,17 +131,15 @@ impl<'a> Checker<'a> {
             match part.bits {
                 None => {
                     let size = self.size_of(&part.ty.ty, span)? as u8;
-                    let same = |it: &Initial| it.offset == part.offset && it.size == size;
-                    initial.retain(|it| !same(it));
                     initial.push(Initial { offset: part.offset, size, value: constant });
                 }
-                Some(bits) => set_bits(&mut initial, part.offset, bits, &constant),
+                Some(bits) => initial.set_bits(part.offset, bits, &constant),
             }
         }
         let global = &mut self.tree.globals[id.0];
         global.ty = ty;
         global.is_defined = true;
-        global.initial = initial;
+        global.initial = initial.all.into_iter().flatten().collect();
         Ok(())
     }
 
@@ -485,20 +484,43 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Writes a bit-field into the bytes around it.
-fn set_bits(initial: &mut Vec<Initial>, offset: u64, bits: Bits, value: &Constant) {
-    let Constant::Int(value) = value else { return };
-    let mask = if bits.width == 64 { u64::MAX } else { (1 << bits.width) - 1 };
-    let value = (*value as u64 & mask) << bits.shift;
-    for idx in 0..u64::from(bits.unit.bits()) / 8 {
-        let (byte, own) = (value >> (8 * idx) & 255, mask << bits.shift >> (8 * idx) & 255);
-        let at = offset + idx;
-        let known = initial.iter_mut().find(|it| it.offset == at && it.size == 1);
-        match known {
-            Some(Initial { value: Constant::Int(old), .. }) => {
-                *old = (*old as u64 & !own | byte) as i64;
+/// What a variable holds in the beginning, as its initialisers come: a later one for the same part
+/// stands in the place of an earlier one.
+#[derive(Default)]
+struct Initials {
+    all: Vec<Option<Initial>>,
+    /// Where the last one is for what begins here and has this size.
+    last: BTreeMap<(u64, u8), usize>,
+}
+
+impl Initials {
+    fn push(&mut self, initial: Initial) {
+        let before = self.last.insert((initial.offset, initial.size), self.all.len());
+        if let Some(before) = before {
+            self.all[before] = None;
+        }
+        self.all.push(Some(initial));
+    }
+
+    fn extend(&mut self, all: impl IntoIterator<Item = Initial>) {
+        all.into_iter().for_each(|it| self.push(it));
+    }
+
+    /// Writes a bit-field into the bytes around it.
+    fn set_bits(&mut self, offset: u64, bits: Bits, value: &Constant) {
+        let Constant::Int(value) = value else { return };
+        let mask = if bits.width == 64 { u64::MAX } else { (1 << bits.width) - 1 };
+        let value = (*value as u64 & mask) << bits.shift;
+        for idx in 0..u64::from(bits.unit.bits()) / 8 {
+            let (byte, own) = (value >> (8 * idx) & 255, mask << bits.shift >> (8 * idx) & 255);
+            let at = offset + idx;
+            let known = self.last.get(&(at, 1)).and_then(|&idx| self.all[idx].as_mut());
+            match known {
+                Some(Initial { value: Constant::Int(old), .. }) => {
+                    *old = (*old as u64 & !own | byte) as i64;
+                }
+                _ => self.push(Initial { offset: at, size: 1, value: Constant::Int(byte as i64) }),
             }
-            _ => initial.push(Initial { offset: at, size: 1, value: Constant::Int(byte as i64) }),
         }
     }
 }
