@@ -33,7 +33,10 @@ pub(crate) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     pub(crate) fn new(command: &'a [String], flags: &'a [String]) -> Result<Self, Vec<Fault>> {
         let cannot = |error| vec![Fault::new(code::FILE, format!("no temporary folder: {error}"))];
-        let folder = tempfile::Builder::new().prefix("mazurka-").tempdir().map_err(cannot)?;
+        // By this name it goes away, too, if this command is killed: with the next one that makes
+        // such a folder.
+        let prefix = format!("mazurka-run-{}-", std::process::id());
+        let folder = tempfile::Builder::new().prefix(&prefix).tempdir().map_err(cannot)?;
         for (name, text) in HEADERS {
             fs::write(folder.path().join(name), text).map_err(cannot)?;
         }

@@ -50,7 +50,9 @@ pub fn check(
     first: &'static dyn Engine,
     listener: &dyn Listener,
 ) -> Result<Outcome, Faults> {
-    memory_model::check(task, listener, || check_interleavings(task, first, listener))
+    let checked =
+        memory_model::check(task, listener, || check_interleavings(task, first, listener));
+    checked.map_err(|faults| task.interrupted_or(faults))
 }
 
 /// The same under the memory model that the task names, or in interleavings if it names none.

@@ -15,7 +15,7 @@ pub use process::{folder, lasting_folder, out_of_memory};
 #[cfg(target_os = "linux")]
 pub use unpack::unpack;
 
-pub(crate) use process::Process;
+pub(crate) use process::{Process, interrupted, remove_left_behind};
 
 use crate::task::Input;
 use crate::{Fault, Faults, Task};

@@ -63,6 +63,9 @@ pub struct Outcome {
     pub replays: &'static dyn Engine,
     /// Where the rest of a search that was stopped is saved.
     pub saved: Option<PathBuf>,
+    /// What was to be written beside the output and could not be, and why.
+    #[serde(default)]
+    pub unwritten: Vec<String>,
     /// The memory model that it is about, where the task left that to the program and it is not
     /// sequential consistency.
     pub memory: Option<MemoryModel>,
@@ -126,6 +129,7 @@ impl Outcome {
             printed: None,
             replays: engine,
             saved: None,
+            unwritten: Vec::new(),
             memory: None,
             atomics: Vec::new(),
             shown: Vec::new(),
@@ -165,6 +169,7 @@ impl Outcome {
 /// What to try next. It names no option that the engine does not take.
 fn tips(task: &Task, outcome: &Outcome) -> Vec<String> {
     let tip = match &outcome.verdict {
+        Verdict::Inconclusive(Limit::Interrupted) => less(task, outcome.engine),
         Verdict::Inconclusive(limit) => longer(limit),
         Verdict::Holds(_) if outcome.bound_exceeded == Some(true) && !task.options.iterate => {
             task.options.explored().main_bound().map(|bound| {
@@ -182,6 +187,19 @@ fn tips(task: &Task, outcome: &Outcome) -> Vec<String> {
         row.is_some_and(|(row, language)| row.is_for(features, language))
     };
     tip.into_iter().filter(|(option, _)| is_usable(option)).map(|(_, text)| text).collect()
+}
+
+/// The bound to search within where the whole takes too long for its user, if there is none and the
+/// engine takes it beside the other options.
+fn less(task: &Task, engine: &dyn Engine) -> Option<(&'static str, String)> {
+    if task.options.explored().main_bound().is_some() {
+        return None;
+    }
+    let mut bounded = task.clone();
+    bounded.options.set("bound", "preemption=2").ok()?;
+    let is_taken = bounded.faults_for(engine).is_empty();
+    let text = "`--bound preemption=2` asks for less, and most mistakes need no more";
+    is_taken.then(|| ("bound", text.to_owned()))
 }
 
 /// The option to change where a limit was reached, and what that gives.

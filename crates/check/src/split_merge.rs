@@ -45,6 +45,9 @@ pub fn split(
             format!("`--engine {}` explores no executions that could be split", engine.name());
         return Err(Fault::input(text).help("`native` and `vm` do").into());
     }
+    if let Some(what) = task.why_not_saved(engine) {
+        return Err(Fault::input(format!("a search is not split with {what}")).into());
+    }
     let scratch = tempfile::TempDir::new()
         .map_err(|error| Fault::input(format!("there is no folder for what is split: {error}")))?;
     let opening = Opening { task, engine, listener, path: scratch.path().join("part.mzs") };

@@ -2,10 +2,11 @@
 
 use crate::auto::choose;
 use crate::engine::{Accepts, ENGINES, Engine, Feature, Language, Listener};
-use crate::native::Toolchain;
+use crate::native::{Toolchain, interrupted};
 use crate::options::{Options, Row, TABLE};
-use crate::{Fault, Faults, Outcome, Replay, memory_model, saved_file};
+use crate::{Fault, FaultKind, Faults, Outcome, Replay, memory_model, saved_file};
 use mazurka_core::Schedule;
+use mazurka_explore::{Order, Saved};
 use mazurka_protocol::{OrderChange, Saving};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -32,9 +33,9 @@ pub struct Task {
     pub changes: Vec<OrderChange>,
     /// Whether to tell which atomic accesses there are.
     pub tells_atomics: bool,
-    /// When it was made: its files are read later.
     /// Whether its time limit is what a run of several has left, and not one of its own.
     pub shares_time: bool,
+    /// When it was made: its files are read later.
     pub(crate) begun: SystemTime,
 }
 
@@ -217,8 +218,8 @@ impl Task {
             toolchain: None,
             changes: Vec::new(),
             tells_atomics: false,
-            begun: SystemTime::now(),
             shares_time: false,
+            begun: SystemTime::now(),
         }
     }
 
@@ -235,6 +236,9 @@ impl Task {
         let mut faults = self.unsupported(engine);
         faults.extend(self.lines_that_are_not_known());
         faults.extend(self.options.save.as_deref().and_then(saved_file::refusal));
+        if let Some(what) = self.why_not_saved(engine).filter(|_| self.options.save.is_some()) {
+            faults.push(Fault::input(format!("`--save` does not go with {what}")));
+        }
         let Ok(language) = self.input.language() else { return faults };
         let knows = |engine: &dyn Engine, language, property| {
             engine.supports().of(language).is_some_and(|it| it.knows(property))
@@ -252,6 +256,33 @@ impl Task {
             faults.extend(engine.conflicts(self));
         }
         faults
+    }
+
+    /// The option that keeps a search of executions from being saved, and why: what is left of it
+    /// says nothing to another process.
+    pub(crate) fn why_not_saved(&self, engine: &dyn Engine) -> Option<String> {
+        // A run of tests saves those that are over, too.
+        let is_of_tests = match &self.input {
+            Input::Program { words, is_test, .. } => *is_test || words.is_empty(),
+            Input::Files { .. } => false,
+        };
+        if !engine.supports().features.contains(&Feature::Executions) || is_of_tests {
+            return None;
+        }
+        let options = &self.options;
+        let is_best_first = matches!(options.explored().order, Order::BestFirst(_));
+        let number = "what is left has the numbers of one process in it";
+        if let Some(model) = options.graphs_of() {
+            return Some(format!("`--memory {model}`: {number}"));
+        }
+        let all = [
+            (is_best_first, "--order best-first", number),
+            (options.sample.is_some(), "--sample", "what is drawn at random is drawn again"),
+            (options.coverage, "--coverage", "what was counted is not saved"),
+            (options.stateful, "--stateful", "the states are not saved"),
+        ];
+        let (_, what, why) = all.into_iter().find(|(is_set, ..)| *is_set)?;
+        Some(format!("`{what}`: {why}"))
     }
 
     /// What does not go with telling which lines were reached: searches that do not come to all of
@@ -358,7 +389,8 @@ impl Task {
     ) -> Result<Outcome, Faults> {
         match self.faults_for(engine) {
             faults if faults.is_empty() => {
-                memory_model::check(self, listener, || engine.check(self, listener))
+                let checked = memory_model::check(self, listener, || engine.check(self, listener));
+                checked.map_err(|faults| self.interrupted_or(faults))
             }
             faults => Err(faults),
         }
@@ -372,8 +404,29 @@ impl Task {
         listener: &dyn Listener,
     ) -> Result<Replay, Faults> {
         match self.unsupported(engine) {
-            faults if faults.is_empty() => engine.replay(self, schedule, listener),
+            faults if faults.is_empty() => engine
+                .replay(self, schedule, listener)
+                .map_err(|faults| self.interrupted_or(faults)),
             faults => Err(faults),
+        }
+    }
+
+    /// Why there is no outcome: if the user has interrupted it, that and nothing else. An interrupt
+    /// at a terminal ends compilers, too, and it is no fault of a file that one had no time for it.
+    pub(crate) fn interrupted_or(&self, faults: Faults) -> Faults {
+        const UNTIL_IT_IS_HEARD: Duration = Duration::from_millis(20);
+        // What is our own fault is told all the same.
+        let is_of_input =
+            |fault: &Fault| matches!(fault.kind, FaultKind::Input | FaultKind::Unlinkable);
+        if !faults.iter().all(is_of_input) {
+            return faults;
+        }
+        if self.stop.is_some() && !self.is_stopped() {
+            std::thread::sleep(UNTIL_IT_IS_HEARD);
+        }
+        match self.is_stopped() {
+            true => interrupted(&self.input.name()).into(),
+            false => faults,
         }
     }
 
@@ -430,10 +483,15 @@ impl Task {
         let mut words = vec![command.to_owned()];
         words.extend(self.input.files().iter().map(|file| file.to_string_lossy().into_owned()));
         words.extend(self.options.flags.iter().cloned());
+        let mut options = self.options.clone();
+        if let Some(saved) = Saved::read(saved).ok().filter(|_| options.iterate) {
+            // It was raised by then.
+            options.bound = saved.bounds().to_vec();
+        }
         if choose(self, true).0.name() != engine.name() {
             words.extend(["--engine".to_owned(), engine.name().to_owned()]);
         }
-        words.extend(self.options.words(|row| !matches!(row.name, "save" | "resume" | "cflags")));
+        words.extend(options.words(|row| !matches!(row.name, "save" | "resume" | "cflags")));
         words.extend(["--resume".to_owned(), saved.to_string_lossy().into_owned()]);
         let behind: &[OsString] = match &self.input {
             Input::Files { arguments, .. } => arguments,

@@ -20,6 +20,8 @@ pub fn c(files: &[PathBuf], options: &Options) -> Result<Program, Faults> {
         overflow: options.looks_for(Property::Overflow),
         nondet: options.nondet,
     };
+    // Translations that were killed have left folders, as runs have.
+    crate::native::remove_left_behind();
     mazurka_c::translate(files, &options).map_err(of_source)
 }
 

@@ -1,9 +1,8 @@
 //! `cargo mazurka …`: what cargo starts for it. It becomes the command `mazurka`, which is
 //! installed beside it; else the one that `PATH` has.
 
-#![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
-
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -18,8 +17,13 @@ fn main() -> ExitCode {
     }
     let program = beside().unwrap_or_else(|| PathBuf::from("mazurka"));
     let error = start(Command::new(&program).args(words));
-    eprintln!("error: `{}` cannot be started: {error}", program.display());
-    eprintln!("help: `cargo install mazurka-cli` installs both `mazurka` and `cargo-mazurka`");
+    // Where nobody can read it, that is no reason to fail in another way.
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: `{}` cannot be started: {error}\n\
+         help: `cargo install mazurka-cli` installs both `mazurka` and `cargo-mazurka`",
+        program.display()
+    );
     ExitCode::from(WRONG_INPUT)
 }
 

@@ -141,7 +141,7 @@ mod with {
 
         fn say_once(&self, text: String) {
             if !self.output.quiet && !self.told.borrow().contains(&text) {
-                eprintln!("note: {text}");
+                remark!("note: {text}");
                 self.told.borrow_mut().insert(text);
             }
         }
@@ -184,7 +184,7 @@ mod with {
         let cores = std::thread::available_parallelism().map_or(1, |it| it.get() as u32);
         let sandbox = Sandbox::new(options.memory_limit);
         let user = sandbox.user.map_or("your own user".to_owned(), |user| format!("user {user}"));
-        eprintln!(
+        remark!(
             "This worker runs the programs of others: of all who hold the private key of {} that \
              it trusts, as {user}, in folders of their own. Where that is not enough, run it in a \
              container.",
@@ -198,7 +198,7 @@ mod with {
             library: runtime::library()?,
             name: name.clone(),
         };
-        let say = |text: &str| eprintln!("worker {name}: {text}");
+        let say = |text: &str| remark!("worker {name}: {text}");
         mazurka_fleet::work(&work, interrupt::flag(), &say)?;
         Ok(ExitStatus::Holds)
     }

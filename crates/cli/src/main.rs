@@ -5,7 +5,13 @@
 //! a cargo project, `parts` and `fleet` about searches on several machines, `doctor` tries what can
 //! be checked on this machine.
 
-#![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
+/// Writes a line to standard error. Where nobody can read it, that is no reason to fail.
+macro_rules! remark {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
 
 mod arguments;
 mod automaton;
@@ -72,17 +78,9 @@ fn obey(command: Command) -> Done {
             task.options.show_lines |= output.needs_lines();
             let is_auto = matches!(engine, Choice::Auto);
             let engine = chosen_engine(engine, &task, &output);
-            prepare(&mut task, engine, chosen.given)?;
-            if task.options.workers.is_some() {
-                return fleet::ask(&task, engine, &output);
-            }
-            let screen = Screen::new(&task, engine, &output);
-            let outcome = match is_auto {
-                true => auto::check(&task, engine, &screen)?,
-                false => task.check_by(engine, &screen)?,
-            };
-            drop(screen);
-            tell(&outcome, &task, &output)
+            let ready = prepare(&mut task, engine, chosen.given, &output);
+            let checked = ready.and_then(|()| check(&task, engine, is_auto, &output));
+            checked.inspect_err(|all| output.failed(&task.input.name(), engine.name(), all))
         }
         Command::Split { files, into, out, engine, chosen, program } => {
             let words = Words { files, program };
@@ -100,30 +98,22 @@ fn obey(command: Command) -> Done {
             let mut task = Task::program(program).options(chosen.options);
             task.options.show_lines |= output.needs_lines();
             let engine = chosen_engine(Choice::Auto, &task, &output);
-            prepare(&mut task, engine, chosen.given)?;
-            if task.options.workers.is_some() {
-                return fleet::ask(&task, engine, &output);
-            }
-            let screen = Screen::new(&task, engine, &output);
-            let outcome = task.check_by(engine, &screen)?;
-            drop(screen);
-            tell(&outcome, &task, &output)
+            let ready = prepare(&mut task, engine, chosen.given, &output);
+            let checked = ready.and_then(|()| check(&task, engine, false, &output));
+            checked.inspect_err(|all| output.failed(&task.input.name(), engine.name(), all))
         }
         Command::Test { selection, run, chosen, replay, debugger, output } => {
             let mut task = Task::program(Vec::new()).options(chosen.options);
             task.options.show_lines |= output.needs_lines();
             let engine = chosen_engine(Choice::Auto, &task, &output);
-            prepare(&mut task, engine, chosen.given)?;
-            fleet::refuse(
-                &task,
-                "mazurka test",
-                "`mazurka run --workers URL -- TEST_PROGRAM NAME \
-                                                  --exact` explores one test",
-            )?;
-            match replay {
+            let ready = prepare(&mut task, engine, chosen.given, &output);
+            let help = "`mazurka run --workers URL -- TEST_PROGRAM NAME --exact` explores one test";
+            let ready = ready.and_then(|()| Ok(fleet::refuse(&task, "mazurka test", help)?));
+            let done = ready.and_then(|()| match replay {
                 Some(schedule) => test_run::replay(&selection, &task, engine, &schedule, debugger),
                 None => test_run::run(&selection, &run, &task, engine, &output),
-            }
+            });
+            done.inspect_err(|all| output.failed("mazurka test", engine.name(), all))
         }
         Command::Orders { selection, engine, chosen, json, diff } => {
             orders::run(orders::OrdersRequest {
@@ -170,6 +160,20 @@ fn obey(command: Command) -> Done {
     }
 }
 
+/// Has an engine decide a task, or those that suit it, and tells what came of it.
+fn check(task: &Task, engine: &'static dyn Engine, is_auto: bool, output: &Output) -> Done {
+    if task.options.workers.is_some() {
+        return fleet::ask(task, engine, output);
+    }
+    let screen = Screen::new(task, engine, output);
+    let outcome = match is_auto {
+        true => auto::check(task, engine, &screen)?,
+        false => task.check_by(engine, &screen)?,
+    };
+    drop(screen);
+    tell(&outcome, task, output)
+}
+
 /// The engine that is asked, or the one that suits the program: the first that takes it.
 fn chosen_engine(choice: Choice, task: &Task, output: &Output) -> &'static dyn Engine {
     if let Choice::Of(engine) = choice {
@@ -178,13 +182,19 @@ fn chosen_engine(choice: Choice, task: &Task, output: &Output) -> &'static dyn E
     let (chosen, why) = mazurka_check::choose(task, runtime::is_here());
     if let Some(why) = why.filter(|_| !output.quiet) {
         let name = chosen.name();
-        eprintln!("note: a model is explored (`--engine {name}`): {why} {}", runtime::NOWHERE_ELSE);
+        remark!("note: a model is explored (`--engine {name}`): {why} {}", runtime::NOWHERE_ELSE);
     }
     chosen
 }
 
-/// Adds what the environment says, and refuses what the engine does not support.
-fn prepare(task: &mut Task, engine: &dyn Engine, given: Given) -> Result<(), Vec<Failure>> {
+/// Adds what the environment says, and refuses what the engine does not support, and places that
+/// the output cannot be written to.
+fn prepare(
+    task: &mut Task,
+    engine: &dyn Engine,
+    given: Given,
+    output: &Output,
+) -> Result<(), Vec<Failure>> {
     let Given { names, wrong } = given;
     task.stop = Some(interrupt::flag());
     task.saving = saving::by_default(task);
@@ -193,7 +203,7 @@ fn prepare(task: &mut Task, engine: &dyn Engine, given: Given) -> Result<(), Vec
     let mut failures = wrong;
     let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for (name, meant) in mazurka_check::options::misspelt(variables) {
-        eprintln!("warning: `{name}` sets nothing; `{meant}` is what may be meant");
+        remark!("warning: `{name}` sets nothing; `{meant}` is what may be meant");
     }
     let added = task.add_environment(engine, |name| names.contains(&name), variable);
     failures.extend(added.err().into_iter().flatten());
@@ -203,6 +213,7 @@ fn prepare(task: &mut Task, engine: &dyn Engine, given: Given) -> Result<(), Vec
                     in use";
         failures.push(Failure::input(text));
     }
+    failures.extend(output.begin(task));
     if failures.is_empty() { Ok(()) } else { Err(failures) }
 }
 
@@ -245,6 +256,9 @@ fn model(files: Vec<PathBuf>, options: &Options, format: Format) -> Done {
 
 /// Writes the circuit of a program, its bad states with names.
 fn write_circuit(task: &Task, format: CircuitFormat) -> Done {
+    if task.input.language()? != Language::C {
+        return Err(Failure::input("`mazurka circuit` is for C programs").into());
+    }
     let circuit = circuit::encoding(task)?.circuit;
     let mut to = std::io::stdout().lock();
     let written = match format {
@@ -316,7 +330,7 @@ fn replay(
         None => words.take_schedule()?,
     };
     let mut task = words.task(options)?;
-    task.toolchain = Some(toolchain());
+    (task.toolchain, task.stop) = (Some(toolchain()), Some(interrupt::flag()));
     let engine = chosen_engine(choice, &task, &Output::quiet());
     if is_debugged && engine.supports().features.contains(&Feature::Processes) {
         show(&format!("{}\n", debugger_command(&task, &schedule)?));
@@ -328,13 +342,17 @@ fn replay(
 /// Has an engine follow a schedule, and tells what came of it.
 fn follow(task: &Task, engine: &'static dyn Engine, schedule: &Schedule) -> Done {
     let output = Output::default();
-    let replay = task.replay_by(engine, schedule, &Screen::new(task, engine, &output))?;
+    let screen = Screen::new(task, engine, &output);
+    let replay = task.replay_by(engine, schedule, &screen)?;
+    deadline::begin_to_tell();
+    drop(screen);
     Ok(tell_replay(&replay))
 }
 
 /// Follows a trail of a Promela model, ours or SPIN's.
 fn replay_trail(words: Words, options: Options, trail: &Path) -> Done {
-    let task = words.task(options)?;
+    let mut task = words.task(options)?;
+    task.stop = Some(interrupt::flag());
     let (Language::Promela, [file]) = (task.input.language()?, task.input.files()) else {
         return Err(Failure::input("`--trail` is for Promela models").into());
     };

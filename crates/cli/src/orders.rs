@@ -5,7 +5,7 @@ use crate::arguments::{Choice, Chosen, OfPrograms, SelectionArguments};
 use crate::tell::{say, show};
 use crate::{Done, Failure, chosen_engine, prepare, test_run};
 use mazurka_check::orders::{Judge, Judged, MODEL, diff};
-use mazurka_check::{Engine, Input, Task};
+use mazurka_check::{Engine, Input, Language, Task};
 use mazurka_core::MemoryOrder;
 use mazurka_protocol::{AtomicAccess, AtomicSite, OrderChange};
 use mazurka_report::{Colour, ExitStatus, counted};
@@ -34,14 +34,19 @@ pub(crate) fn run(asked: OrdersRequest) -> Done {
         false => {
             let input = Input::Files { files, arguments: Vec::new() };
             let mut task = Task::new(input).options(chosen.options);
+            if task.input.language()? == Language::Promela {
+                let text = "`mazurka orders` is for C and C++ programs, and for the tests of cargo \
+                            projects: a model has no memory orders";
+                return Err(Failure::input(text).into());
+            }
             let engine = chosen_engine(engine, &task, &output);
-            prepare(&mut task, engine, chosen.given)?;
+            prepare(&mut task, engine, chosen.given, &output)?;
             (vec![task], engine)
         }
         true => {
             let mut task = Task::program(Vec::new()).options(chosen.options);
             let engine = chosen_engine(engine, &task, &output);
-            prepare(&mut task, engine, chosen.given)?;
+            prepare(&mut task, engine, chosen.given, &output)?;
             (test_run::tasks(&selection.selection()?.0, &task)?, engine)
         }
     };
@@ -79,7 +84,7 @@ fn judge(tasks: Vec<Task>, engine: &'static dyn Engine, json: bool, as_diff: boo
         let (text, unwritten) = diff(&together, |file| std::fs::read_to_string(file).ok());
         show(&text);
         unwritten.iter().for_each(|change| {
-            eprintln!("note: {}: the order cannot be written there", place(&change.site));
+            remark!("note: {}: the order cannot be written there", place(&change.site));
         });
     } else {
         summary(&judge, &judged, &together);

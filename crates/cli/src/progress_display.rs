@@ -48,7 +48,7 @@ impl Display {
             Some(bar) => bar.set_message(progress::gauged(now, memory, &self.style)),
             None if self.last_line.is_some_and(|last| last.elapsed() >= LINE_EVERY) => {
                 self.last_line = Some(Instant::now());
-                eprintln!("{}", progress::gauged_line(now, memory));
+                remark!("{}", progress::gauged_line(now, memory));
             }
             None => {}
         }
@@ -60,7 +60,7 @@ impl Display {
             Some(bar) => bar.set_message(progress::lines(now, &self.style).join("\n")),
             None if self.last_line.is_some_and(|last| last.elapsed() >= LINE_EVERY) => {
                 self.last_line = Some(Instant::now());
-                eprintln!("{}", progress::line(now, &self.style));
+                remark!("{}", progress::line(now, &self.style));
             }
             None => {}
         }

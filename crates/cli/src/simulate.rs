@@ -4,7 +4,7 @@ use crate::arguments::Simulation;
 use crate::tell::{say, show, style};
 use crate::{Done, Failure};
 use mazurka_check::walk::{Taken, Walk, is_truncation};
-use mazurka_check::{Ending, Options, Replay, translate};
+use mazurka_check::{Ending, Language, Options, Replay, Task, translate};
 use mazurka_core::Told;
 use mazurka_promela::ExtraProperties;
 use mazurka_report::{Colour, ExitStatus, Page, counted};
@@ -15,6 +15,10 @@ use std::path::Path;
 
 /// Runs one execution, and tells each of its steps.
 pub(crate) fn simulate(file: &Path, options: &Options, simulation: &Simulation) -> Done {
+    if Task::files([file]).input.language()? != Language::Promela {
+        let failure = Failure::input("`mazurka simulate` is for Promela models");
+        return Err(failure.help("`mazurka replay` follows a schedule of a program").into());
+    }
     let model = translate::promela(file, options, ExtraProperties::default())?;
     let machine = translate::machine(&model.program, &[])?.finding_truncation();
     say(Colour::Doing, "Simulating", &file.to_string_lossy());

@@ -37,7 +37,7 @@ pub(crate) fn split(splitting: Splitting) -> Done {
     refuse_parts_of_others(&folder)?;
     let output = Output::default();
     let engine = chosen_engine(engine, &task, &output);
-    prepare(&mut task, engine, given)?;
+    prepare(&mut task, engine, given, &output)?;
     let screen = Screen::new(&task, engine, &output);
     let split = split_merge::split(&task, engine, n_parts, &folder, &screen)?;
     drop(screen);
@@ -81,6 +81,11 @@ fn all_in(folder: &Path) -> String {
 
 /// Tells what all parts of a search have come to.
 pub(crate) fn merge(files: &[PathBuf], output: Output) -> Done {
+    // The parts are what the task is made of here.
+    let faults = output.begin(&Task::files(files));
+    if !faults.is_empty() {
+        return Err(faults);
+    }
     let together = split_merge::merge(files)?;
     match &together.whole {
         Some(whole) => conclude(whole, &together, output),

@@ -23,10 +23,10 @@ pub(crate) fn announce(name: &str, output: &Output) {
 /// Tells what came of a task, unless its deadline was faster: that ends the command then.
 pub(crate) fn tell(outcome: &Outcome, task: &Task, output: &Output) -> Done {
     deadline::begin_to_tell();
-    outcome.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    outcome.warnings.iter().for_each(|warning| remark!("warning: {warning}"));
     let task = &task.decided(outcome);
     let (name, replay) = (task.input.name(), task.replay_command(outcome.replays));
-    let status = tell_now(&report(outcome, &name, &replay, task), output)?;
+    let told = tell_now(&report(outcome, &name, &replay, task), output);
     if output.is_told() {
         show(&printed(outcome.printed.as_deref().unwrap_or_default()));
         if let Some(path) = &outcome.saved {
@@ -34,7 +34,17 @@ pub(crate) fn tell(outcome: &Outcome, task: &Task, output: &Output) -> Done {
             show(&format!(" Resume: {}\n", task.resume_command(outcome.engine, path)));
         }
     }
-    Ok(status)
+    // A verdict is told all the same.
+    let unwritten = outcome.unwritten.iter().map(|text| Failure::input(text.clone()));
+    let unwritten: Vec<Failure> = unwritten.collect();
+    match told {
+        Ok(status) if unwritten.is_empty() => Ok(status),
+        Ok(_) => Err(unwritten),
+        Err(mut failures) => {
+            failures.extend(unwritten);
+            Err(failures)
+        }
+    }
 }
 
 /// Tells it at once.
@@ -73,10 +83,10 @@ pub(crate) fn complain(failures: &[Failure]) -> ExitStatus {
     let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     for failure in failures {
         match &failure.source {
-            Some(fault) => eprintln!("{}\n", fault.render(is_coloured)),
+            Some(fault) => remark!("{}\n", fault.render(is_coloured)),
             None => {
-                eprintln!("error: {}", failure.message);
-                failure.help.iter().for_each(|help| eprintln!("help: {help}"));
+                remark!("error: {}", failure.message);
+                failure.help.iter().for_each(|help| remark!("help: {help}"));
             }
         }
     }
@@ -119,8 +129,8 @@ impl<'a> Screen<'a> {
         self
     }
 
-    /// The search begins: its name is told, and from now on its time counts. A program under test
-    /// is looked at by others.
+    /// The search begins: its name is told, and its time counts anew. A program under test is looked
+    /// at by others.
     fn begin(&self, state: &mut State) {
         if std::mem::replace(&mut state.is_announced, true) {
             return;
@@ -128,20 +138,31 @@ impl<'a> Screen<'a> {
         if self.before.is_none() {
             announce(&self.name, self.output);
         }
+        self.watch(state, self.time_limit);
+    }
+
+    /// From now on its time counts, and an interrupt.
+    fn watch(&self, state: &mut State, limit: Option<Duration>) {
         if !self.engine.supports().features.contains(&Feature::Processes) {
             let (name, engine) = (&self.name, self.engine.name());
-            state.deadline = Some(Deadline::start(name, engine, self.time_limit, self.output));
+            // One of an earlier phase is over.
+            state.deadline = None;
+            state.deadline = Some(Deadline::start(name, engine, limit, self.output));
         }
     }
 }
 
 impl Listener for Screen<'_> {
     fn event(&self, event: &Event) {
-        self.output.event(event);
+        self.output.event(&self.name, event);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
+            Event::Phase(Phase::Translating) => self.watch(&mut state, self.time_limit),
             Event::Phase(Phase::Searching | Phase::Proving) => self.begin(&mut state),
-            Event::Phase(Phase::Replaying) => say(Colour::Doing, "Replaying", &self.name),
+            Event::Phase(Phase::Replaying) => {
+                self.watch(&mut state, None);
+                say(Colour::Doing, "Replaying", &self.name);
+            }
             Event::Progress(now) => {
                 state.display.iter_mut().for_each(|display| display.progress(now));
             }
@@ -153,7 +174,9 @@ impl Listener for Screen<'_> {
                 state.display.iter().for_each(|it| it.proved(before, &coverage.to_string()));
             }
             Event::OutOfMemory { limit } => {
-                let status = complain(&[out_of_memory("the search", *limit)]);
+                let failures = [out_of_memory("the search", *limit)];
+                self.output.failed(&self.name, self.engine.name(), &failures);
+                let status = complain(&failures);
                 std::process::exit(status.code().into());
             }
             _ => {}

@@ -2,7 +2,7 @@
 //! and explores them; here is what is printed and written of it.
 
 use crate::arguments::{RunArguments, SelectionArguments};
-use crate::output::Output;
+use crate::output::{Output, reason};
 use crate::simulate::tell_replay;
 use crate::tell::{Screen, annotate, say, show, style};
 use crate::{Done, Failure};
@@ -38,12 +38,12 @@ impl<'a> Printer<'a> {
 impl Listener for Printer<'_> {
     fn event(&self, event: &Event<'_>) {
         match event {
-            Event::Cargo(text) => eprintln!("{text}"),
-            Event::Diagnostic(text) => eprintln!("{text}\n"),
-            Event::UnknownName(name) => eprintln!("warning: no test has the name `{name}`"),
+            Event::Cargo(text) => remark!("{text}"),
+            Event::Diagnostic(text) => remark!("{text}\n"),
+            Event::UnknownName(name) => remark!("warning: no test has the name `{name}`"),
             Event::ExploredAnew(n) => {
                 let tests = counted(*n as u64, "test");
-                eprintln!("note: {tests} explored anew: what was saved is of another program");
+                remark!("note: {tests} explored anew: what was saved is of another program");
             }
             Event::Slow { name, elapsed, is_alone } => {
                 // A test that is alone on a terminal shows how far it is.
@@ -55,6 +55,9 @@ impl Listener for Printer<'_> {
             }
             Event::Checked(checked) => self.output.verdict(&checked.report()),
             Event::Ended(result) => {
+                if let End::Failed(failures) = &result.end {
+                    self.output.error(&result.name, &reason(failures));
+                }
                 if !self.output.is_json_alone() {
                     show(&line(result, self.slow_after, style()));
                 }
@@ -128,7 +131,7 @@ fn tell(
     begun: Instant,
     output: &Output,
     folder: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), Vec<Failure>> {
     let style = style();
     let checked = summary.results.iter().filter_map(|result| match &result.end {
         End::Checked(checked) => Some(&**checked),
@@ -140,14 +143,14 @@ fn tell(
             show(details);
             show(&summary.coverage(style));
             show(&summary.lines(style));
-            summary.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+            summary.warnings().iter().for_each(|warning| remark!("warning: {warning}"));
         }
         show(&summary.text(begun.elapsed(), style, output.quiet));
         reports.iter().for_each(|report| annotate(report, output));
     }
     let others = summary.others();
     if let Err(error) = write_pages(folder, &summary.sentence(), &reports, &others) {
-        eprintln!("warning: the pages in `{}` cannot be written: {error}", folder.display());
+        remark!("warning: the pages in `{}` cannot be written: {error}", folder.display());
     }
     output.write(&reports, &others)
 }
@@ -164,9 +167,9 @@ fn list(found: &Found<'_>, built: &Built, output: &Output) -> Result<(), Vec<Fai
             0 => String::new(),
             n => format!(", {n} ignored"),
         };
-        eprintln!("{}{n_ignored}", counted(found.wanted.len() as u64, "test"));
+        remark!("{}{n_ignored}", counted(found.wanted.len() as u64, "test"));
         for left_out in &built.left_out {
-            eprintln!("not run: {}: {}", left_out.name(), left_out.reason());
+            remark!("not run: {}: {}", left_out.name(), left_out.reason());
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! What engines tell on the way as lines of JSON, for `--events`.
 //!
-//! Every line is an object with `event` and `time_s`, the seconds since the check began. The first
-//! of a check is a `phase`, the last one its `verdict`.
+//! Every line is an object with `event`, `file`, which is what is checked, and `time_s`, the seconds
+//! since the command began. The first of a check is a `phase`, the last one its `verdict`, or an
+//! `error` where there is none.
 //!
 //! | `event` | keys |
 //! |---|---|
@@ -11,15 +12,17 @@
 //! | `proved` | `coverage` |
 //! | `memory` | `limit_bytes`: more is in use |
 //! | `verdict` | `verdict`, `engine` |
+//! | `error` | `reason` |
 
 use mazurka_core::{Event, Verdict};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// An event as a line without its end; nothing if it is of a kind that is not told.
-pub fn line(event: &Event, elapsed: Duration, memory: Option<u64>) -> Option<String> {
+/// An event of a check, which has a name, as a line without its end; nothing if it is of a kind that
+/// is not told.
+pub fn line(name: &str, event: &Event, elapsed: Duration, memory: Option<u64>) -> Option<String> {
     let time = elapsed.as_micros() as f64 / 1e6;
-    let object: Value = match event {
+    let mut object: Value = match event {
         Event::Phase(phase) => json!({ "event": "phase", "time_s": time, "phase": phase.name() }),
         Event::Progress(now) => json!({
             "event": "progress",
@@ -52,14 +55,24 @@ pub fn line(event: &Event, elapsed: Duration, memory: Option<u64>) -> Option<Str
         }
         _ => return None,
     };
+    object["file"] = name.into();
     Some(object.to_string())
 }
 
 /// The last line of a check.
-pub fn verdict(verdict: &Verdict, engine: &str, elapsed: Duration) -> String {
+pub fn verdict(name: &str, verdict: &Verdict, engine: &str, elapsed: Duration) -> String {
     let time = elapsed.as_micros() as f64 / 1e6;
-    let name = verdict.name();
-    json!({ "event": "verdict", "time_s": time, "verdict": name, "engine": engine }).to_string()
+    let verdict = verdict.name();
+    let object = json!({
+        "event": "verdict", "file": name, "time_s": time, "verdict": verdict, "engine": engine,
+    });
+    object.to_string()
+}
+
+/// The last line of a check that has no verdict.
+pub fn error(name: &str, reason: &str, elapsed: Duration) -> String {
+    let time = elapsed.as_micros() as f64 / 1e6;
+    json!({ "event": "error", "file": name, "time_s": time, "reason": reason }).to_string()
 }
 
 #[cfg(test)]
@@ -69,7 +82,7 @@ mod tests {
     use mazurka_core::{Coverage, Phase, Progress, Property, Reading, Statistics};
 
     fn check(event: &Event, expect: Expect) {
-        let line = line(event, Duration::from_millis(1500), Some(4096)).unwrap();
+        let line = line("x.c", event, Duration::from_millis(1500), Some(4096)).unwrap();
         assert!(!line.contains('\n'));
         expect.assert_eq(&line);
     }
@@ -78,27 +91,27 @@ mod tests {
     fn events_are_lines() {
         check(
             &Event::Phase(Phase::Searching),
-            expect![[r#"{"event":"phase","phase":"searching","time_s":1.5}"#]],
+            expect![[r#"{"event":"phase","file":"x.c","phase":"searching","time_s":1.5}"#]],
         );
         let (statistics, elapsed) = (Statistics::default(), Duration::from_secs(1));
         let now = Progress { statistics, elapsed, rate: 2.0, frontier: 3, estimate: None };
         check(
             &Event::Progress(now),
             expect![[
-                r#"{"blocked_executions":0,"estimate":null,"event":"progress","executions":0,"frontier":3,"max_depth":0,"memory_bytes":4096,"rate":2.0,"states":0,"time_s":1.5,"transitions":0}"#
+                r#"{"blocked_executions":0,"estimate":null,"event":"progress","executions":0,"file":"x.c","frontier":3,"max_depth":0,"memory_bytes":4096,"rate":2.0,"states":0,"time_s":1.5,"transitions":0}"#
             ]],
         );
         let now = Reading { states: 7, depth: 0, clauses: 0, conflicts: 0, rate: 7.0, elapsed };
         check(
             &Event::Gauged(now),
             expect![[
-                r#"{"clauses":0,"conflicts":0,"depth":0,"event":"gauge","memory_bytes":4096,"rate":7.0,"states":7,"time_s":1.5}"#
+                r#"{"clauses":0,"conflicts":0,"depth":0,"event":"gauge","file":"x.c","memory_bytes":4096,"rate":7.0,"states":7,"time_s":1.5}"#
             ]],
         );
         check(
             &Event::Proved(Coverage::of([Property::Assertion])),
             expect![[
-                r#"{"coverage":"no assertion failure in any execution","event":"proved","time_s":1.5}"#
+                r#"{"coverage":"no assertion failure in any execution","event":"proved","file":"x.c","time_s":1.5}"#
             ]],
         );
     }

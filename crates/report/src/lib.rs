@@ -124,7 +124,7 @@ pub struct Report<'a> {
     pub loop_start: Option<usize>,
     /// Sentences to go below the coverage, such as how much work it was.
     pub notes: Vec<String>,
-    /// What to try next. If there is none and a limit stopped the search, a general one is given.
+    /// What to try next.
     pub tips: Vec<String>,
     /// Whether all steps of a violation are shown, and not only those that matter.
     pub is_full: bool,

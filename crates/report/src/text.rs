@@ -80,11 +80,8 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
             page.headline(Colour::Open, "Unverified", &text, "");
             notes(report).iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
             lines::sentence(report).iter().for_each(|text| page.paragraph("Reached:", text));
-            match report.tips.is_empty() {
-                true if is_within_first(report) => {
-                    tips(&mut page, &[SHORTER_EXECUTIONS.to_owned()]);
-                }
-                true => tips(&mut page, &[tip(limit).to_owned()]),
+            match report.tips.is_empty() && is_within_first(report) {
+                true => tips(&mut page, &[SHORTER_EXECUTIONS.to_owned()]),
                 false => tips(&mut page, &report.tips),
             }
             executions::push(&mut page, report, style);
@@ -326,28 +323,6 @@ fn limit_in_words(limit: &Limit) -> String {
         Limit::States(n) => format!("state limit, {}", counted(*n as u64, "state")),
         Limit::Memory(n) => format!("memory limit, {} MB", grouped(n.div_ceil(1_000_000))),
         other => other.to_string(),
-    }
-}
-
-/// What to try when a limit has stopped the search.
-fn tip(limit: &Limit) -> &'static str {
-    match limit {
-        Limit::Time(_) => {
-            "a longer `--time-limit` sees more; `--bound preemption=2` asks for less, and most \
-             mistakes need no more"
-        }
-        Limit::Depth(_) => "a larger `--bound depth=N` sees more of the rest",
-        Limit::Memory(_) => {
-            "a larger `--memory-limit` sees more; `--bound preemption=2` asks for less, and most \
-             mistakes need no more"
-        }
-        Limit::States(_) => {
-            "a larger `--memory-limit` sees more; `--reduction persistent` stores fewer states"
-        }
-        Limit::Stuck { .. } => {
-            "a longer `--time-limit` lets it go on; what waits for the world outside cannot be explored"
-        }
-        _ => "`--bound preemption=2` asks for less, and most mistakes need no more",
     }
 }
 
@@ -946,35 +921,26 @@ mod tests {
         expect![[r#"
                    Stop time limit, 60 s                                2 executions, 0.01 s
              Unverified nothing wrong in what was explored, and nothing proved
-                Tip: a longer `--time-limit` sees more; `--bound preemption=2` asks for
-                     less, and most mistakes need no more
             mazurka: unverified: time limit, 60 s: 2 executions (3 threads), 0.01 s
 
                    Stop execution limit, 10 000                         2 executions, 0.01 s
              Unverified nothing wrong in what was explored, and nothing proved
-                Tip: `--bound preemption=2` asks for less, and most mistakes need no more
             mazurka: unverified: execution limit, 10 000: 2 executions (3 threads), 0.01 s
 
                    Stop depth limit, 1 step                             2 executions, 0.01 s
              Unverified nothing wrong in what was explored, and nothing proved
-                Tip: a larger `--bound depth=N` sees more of the rest
             mazurka: unverified: depth limit, 1 step: 2 executions (3 threads), 0.01 s
 
                    Stop state limit, 5 000 000 states                   2 executions, 0.01 s
              Unverified nothing wrong in what was explored, and nothing proved
-                Tip: a larger `--memory-limit` sees more; `--reduction persistent` stores
-                     fewer states
             mazurka: unverified: state limit, 5 000 000 states: 2 executions (3 threads), 0.01 s
 
                    Stop memory limit, 8 000 MB                          2 executions, 0.01 s
              Unverified nothing wrong in what was explored, and nothing proved
-                Tip: a larger `--memory-limit` sees more; `--bound preemption=2` asks for
-                     less, and most mistakes need no more
             mazurka: unverified: memory limit, 8 000 MB: 2 executions (3 threads), 0.01 s
 
                    Stop interrupted                                     2 executions, 0.01 s
              Unverified nothing wrong in what was explored, and nothing proved
-                Tip: `--bound preemption=2` asks for less, and most mistakes need no more
             mazurka: unverified: interrupted: 2 executions (3 threads), 0.01 s
 
         "#]]

@@ -9,7 +9,7 @@ use super::{Statespace, Vm};
 use crate::engine::{Accepts, Engine, Feature, Language, Listener, Support};
 use crate::options::Property as Asked;
 use crate::ticker::gauged;
-use crate::{Fault, Faults, Outcome, Replay, Task, translate};
+use crate::{Fault, FaultKind, Faults, Outcome, Replay, Task, translate};
 use mazurka_core::{
     Assumption, Bound, Counterexample, Coverage, Event, Limit, Phase, Property, Schedule, Solving,
     Statistics, Verdict, ViolationKind,
@@ -22,7 +22,7 @@ use mazurka_model::{
 use mazurka_symbolic::{
     self as circuits, Bounds, Encode, Encoding, Finding, ProofError, Question, Refusal, Reply,
 };
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -96,13 +96,19 @@ impl Engine for Circuit {
             }
         })?;
         let Decided { verdict, proved, mut notes, loop_start, replays, reply } = decided;
+        let mut unwritten = Vec::new();
         if let Some(path) = &task.options.proof {
-            notes.push(prove(&reply, path, &question)?);
+            match prove(&reply, path, &question) {
+                Ok(note) => notes.push(note),
+                Err(fault) if fault.kind == FaultKind::Input => unwritten.push(fault.message),
+                Err(fault) => return Err(fault.into()),
+            }
         }
         let engine = engine_of(self);
         let mut outcome = Outcome::new(engine, verdict, Statistics::default(), begun);
         outcome.solving = Some(solving(&reply));
         outcome.notes = notes;
+        outcome.unwritten = unwritten;
         outcome.loop_start = loop_start;
         outcome.replays = replays;
         outcome.proved = proved;
@@ -262,13 +268,26 @@ fn prove(reply: &Reply, path: &Path, question: &Question) -> Result<String, Faul
     beside.push(".cnf");
     let beside = Path::new(&beside);
     let failed = |error: &dyn std::fmt::Display| {
-        Fault::input(format!("the proof cannot be written: {error}"))
+        Fault::input(format!("`{}`: the proof cannot be written: {error}", path.display()))
     };
     let mut file =
         std::fs::File::create(beside).map(BufWriter::new).map_err(|error| failed(&error))?;
     formula.write(&mut file).and_then(|()| file.flush()).map_err(|error| failed(&error))?;
     let limits = circuits::Limits { depth: None, ..question.limits.clone() };
-    match formula.refute(&limits, Some(path)) {
+    // The solver does not say what becomes of a file; and what is written to a device is not seen
+    // again.
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file()) || !path.exists();
+    let refuted = if is_file {
+        formula.refute(&limits, Some(path)).and_then(|()| Ok(is_proof(path)?))
+    } else {
+        tempfile::NamedTempFile::new().map_err(ProofError::File).and_then(|scratch| {
+            formula.refute(&limits, Some(scratch.path()))?;
+            let mut to = std::fs::OpenOptions::new().write(true).open(path)?;
+            std::io::copy(&mut std::fs::File::open(scratch.path())?, &mut to)?;
+            Ok(())
+        })
+    };
+    match refuted {
         Ok(()) => Ok(format!(
             "{} refutes {}, a formula of {} clauses",
             path.display(),
@@ -279,6 +298,21 @@ fn prove(reply: &Reply, path: &Path, question: &Question) -> Result<String, Faul
             Err(Fault::defect("what was proved does not hold: its formula has a model"))
         }
         Err(error) => Err(failed(&error)),
+    }
+}
+
+/// Looks whether a file has a proof to its end: a clause of nothing.
+fn is_proof(path: &Path) -> std::io::Result<()> {
+    const END: u64 = 1 << 16;
+    let mut file = std::fs::File::open(path)?;
+    let len = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(len.saturating_sub(END)))?;
+    let mut text = String::new();
+    file.take(END).read_to_string(&mut text)?;
+    let is_empty_clause = |line: &str| line.split_whitespace().nth(1) == Some("0");
+    match text.ends_with('\n') && text.lines().any(is_empty_clause) {
+        true => Ok(()),
+        false => Err(std::io::Error::other("it has no end; is there room?")),
     }
 }
 

@@ -65,9 +65,12 @@ pub(super) fn check(
         let property = wanted.iter().find(|it| Some(&it.name) == property.as_ref());
         let trail = property.and_then(|it| it.trail(&model.program, &found.schedule));
         let plain = || machine.trail(&found.schedule, outcome.loop_start);
-        write_trail(file, trail.or_else(plain))?;
-        let told = format!("`{}` has it as a trail: `spin -t -k` follows it", file.display());
-        outcome.notes.push(told);
+        match write_trail(file, trail.or_else(plain)) {
+            Ok(()) => outcome
+                .notes
+                .push(format!("`{}` has it as a trail: `spin -t -k` follows it", file.display())),
+            Err(error) => outcome.unwritten.push(error),
+        }
     }
     Ok(outcome)
 }
@@ -238,11 +241,11 @@ fn goes_on(outcome: &Searched, round: Option<usize>) -> bool {
 }
 
 /// Writes an execution down.
-fn write_trail(file: &Path, trail: Option<String>) -> Result<(), Fault> {
+fn write_trail(file: &Path, trail: Option<String>) -> Result<(), String> {
     let Some(trail) = trail else {
         let text = "SPIN has no number for one of the steps, so there is no trail of it";
-        return Err(Fault::input(text));
+        return Err(text.to_owned());
     };
     std::fs::write(file, trail)
-        .map_err(|error| Fault::input(format!("`{}` cannot be written: {error}", file.display())))
+        .map_err(|error| format!("`{}` cannot be written: {error}", file.display()))
 }

@@ -132,6 +132,9 @@ impl Compiler {
         let output = output.map_err(|error| cannot_start(language, &words[0], &error))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let name = words.join(" ");
+        if is_interrupt(output.status) {
+            return Err(super::interrupted(&name));
+        }
         if let Some(signal) = os::signal_of(output.status) {
             return Err(Fault::input(format!("`{name}`: signal {signal} ended the compiler")));
         }
@@ -225,6 +228,7 @@ pub(super) fn build(
         command.arg(named).arg("-o").arg(&object);
         match finish(&mut command).map_err(one)? {
             status if status.success() => objects.push(object),
+            status if is_interrupt(status) => return Err(one(interrupted(file))),
             status => failures.push(Fault::input(format!(
                 "`{}` does not compile{}",
                 file.display(),
@@ -248,6 +252,9 @@ pub(super) fn build(
         // Warnings, which are no reason to fail where standard error is closed.
         let _ = std::io::stderr().write_all(said.as_bytes());
         return Ok(program);
+    }
+    if is_interrupt(output.status) {
+        return Err(one(interrupted(&files[0])));
     }
     let mut said = said.into_owned();
     for (idx, file) in files.iter().enumerate() {
@@ -382,6 +389,15 @@ fn cannot_start(language: Language, program: &str, error: &std::io::Error) -> Fa
         Language::C => "install gcc or clang, or name another compiler by the variable `CC`",
         Language::Cxx => "install g++ or clang++, or name another compiler by the variable `CXX`",
     })
+}
+
+/// Whether the user has ended a compiler: an interrupt at a terminal is for all that runs there.
+fn is_interrupt(status: ExitStatus) -> bool {
+    os::signal_of(status).is_some_and(os::is_interrupt)
+}
+
+fn interrupted(file: &Path) -> Fault {
+    super::interrupted(&file.to_string_lossy())
 }
 
 fn by_signal(status: ExitStatus) -> String {

@@ -45,6 +45,17 @@ pub fn signal_of(status: ExitStatus) -> Option<i32> {
     }
 }
 
+/// Whether a signal is that of an interrupt at the terminal.
+pub fn is_interrupt(signal: i32) -> bool {
+    #[cfg(unix)]
+    return signal == rustix::process::Signal::INT.as_raw();
+    #[cfg(not(unix))]
+    {
+        let _ = signal;
+        false
+    }
+}
+
 /// An interrupt at the terminal will not be for this program.
 pub fn in_own_group(command: &mut Command) {
     #[cfg(unix)]

@@ -61,6 +61,8 @@ impl Process<'_> {
         let quiet = request.run.tells_atomics.then(|| tempfile::tempfile().ok()).flatten();
         match self.ask(request, &(), quiet.as_ref())? {
             Reply::Replayed(replayed) => Ok(replayed),
+            // It was ended.
+            Reply::Explored(_) if self.task.is_stopped() => Err(interrupted(self.name)),
             other => Err(self.unexpected(&other)),
         }
     }
@@ -153,6 +155,10 @@ impl Process<'_> {
         match reply {
             Reply::Failed(Failed::Defect(error)) => Err(Fault::defect(error)),
             Reply::Failed(Failed::Void) => Err(Fault::void()),
+            // A schedule that was left in the middle is none that could be followed.
+            Reply::Failed(Failed::WrongInput(_)) if self.task.is_stopped() => {
+                Err(interrupted(name))
+            }
             Reply::Failed(Failed::WrongInput(error)) => Err(Fault::input(shortened(&error))),
             reply => Ok(reply),
         }
@@ -273,7 +279,7 @@ pub fn out_of_memory(name: &str, limit: u64) -> Fault {
 }
 
 /// The user was faster than the program.
-fn interrupted(name: &str) -> Fault {
+pub(crate) fn interrupted(name: &str) -> Fault {
     let text = format!("interrupted before `{name}` could tell what it has explored");
     Fault::limit(Limit::Interrupted, text)
 }
@@ -291,8 +297,7 @@ const PREFIX: &str = "mazurka-run-";
 /// A folder that goes away with its value, and that no other user can look into. Those of commands
 /// that were killed go away, too.
 pub fn folder() -> Result<tempfile::TempDir, Fault> {
-    static REMOVED: Once = Once::new();
-    REMOVED.call_once(remove_left_behind);
+    remove_left_behind();
     made(&format!("{PREFIX}{}-", std::process::id()))
 }
 
@@ -306,8 +311,14 @@ fn made(prefix: &str) -> Result<tempfile::TempDir, Fault> {
     made.map_err(|error| Fault::input(format!("no temporary folder can be made: {error}")))
 }
 
-/// Removes folders of commands that no longer run: they were killed, or the machine was.
-fn remove_left_behind() {
+/// Removes folders of commands that no longer run: they were killed, or the machine was. Once is
+/// enough.
+pub(crate) fn remove_left_behind() {
+    static REMOVED: Once = Once::new();
+    REMOVED.call_once(remove_all_left_behind);
+}
+
+fn remove_all_left_behind() {
     let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();

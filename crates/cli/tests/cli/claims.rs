@@ -101,11 +101,12 @@ fn every_engine_makes_the_same_claim() {
             let arguments =
                 ["check", &*name, "--json", "-", "--time-limit", "60s", "--memory", "sc"];
             let said = run(folder, &[&arguments, engine.arguments].concat());
-            let Ok(answer) = serde_json::from_str::<Value>(&said.stdout) else {
+            let answer: Value = serde_json::from_str(&said.stdout).expect("it is JSON");
+            if answer["verdict"] == "error" {
                 // Not every program is one for circuits.
                 assert_eq!(said.status, Some(2), "{name} {:?}: {}", engine.arguments, said.stderr);
                 continue;
-            };
+            }
             if answer["verdict"] != "holds" {
                 wrong.push(format!("{name} {:?}: {}", engine.arguments, answer["verdict"]));
                 continue;
