@@ -405,6 +405,10 @@ impl<S: System> System for WeakMemory<S> {
         self.system.spin(thread)
     }
 
+    fn waits_for(&self, thread: ThreadId) -> Option<&'static str> {
+        self.system.waits_for(thread)
+    }
+
     fn has_plain_accesses(&self) -> bool {
         self.system.has_plain_accesses()
     }

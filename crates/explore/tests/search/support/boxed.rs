@@ -123,6 +123,10 @@ impl System for Boxed {
         self.0.atomic_accesses()
     }
 
+    fn waits_for(&self, thread: ThreadId) -> Option<&'static str> {
+        self.0.waits_for(thread)
+    }
+
     fn order(&self) -> MemoryOrder {
         self.0.order()
     }
